@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * Why there is no usable Python in a process: tells the cases apart and says each in one sentence
+ * with its cure.
+ */
+#ifndef CPYTHON_FIND_EXPLAIN_H
+#define CPYTHON_FIND_EXPLAIN_H
+
+#include "cpython/find_check.h"
+#include "cpython/find_module.h"
+
+/* The search ended without a verdict that holds; `best` is the weightiest one, `addr` where (0: no
+ * place at all came into question). Sets `err` and returns its code. */
+int find_explain(struct finder *finder, const struct verdict *best, raddr addr,
+		 struct tachy_error *err);
+
+#endif
