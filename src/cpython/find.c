@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cpython/find_check.h"
 #include "cpython/find_explain.h"
@@ -19,6 +20,8 @@
 #define SECTION        ".PyRuntime"
 #define LOOKS          3     /* at a place that should be right: threads may be coming and going */
 #define SEARCHES       3     /* when the process changes under our eyes */
+#define STRANGE_LOOKS  40    /* before a layout is called unknown: 0.1 s in all */
+#define STRANGE_NAP_NS 2500000
 #define SCAN_TRIES_MAX 20000 /* places in writable memory that are looked into */
 
 struct search {
@@ -35,12 +38,20 @@ static bool is_found(const struct search *search)
 	       search->finder.fatal;
 }
 
+/* A library that is being loaded is mapped whole and read-only first, its data after that: until then
+ * other parts of its file lie where the runtime will. */
+static bool is_mapped(struct search *search, raddr addr)
+{
+	const struct proc_map *map = proc_maps_at(&search->finder.maps, addr);
+	return map && map->write;
+}
+
 /* Looks at a candidate; true ends the search. */
 static bool consider(struct search *search, raddr addr, enum runtime_sign sign)
 {
 	bool named = sign != RUNTIME_SIGN_POINTERS && sign != RUNTIME_SIGN_COOKIE;
-	struct verdict verdict;
-	for (int i = 0; i < LOOKS; i++) {
+	struct verdict verdict = {.kind = VERDICT_EMPTY, .what = ""};
+	for (int i = 0; i < LOOKS && is_mapped(search, addr); i++) {
 		verdict_reach(&search->finder, addr, &verdict);
 		if (!named || verdict.kind != VERDICT_FALSE)
 			break;
@@ -192,13 +203,31 @@ static void fill(struct search *search, struct runtime *runtime)
 			       runtime->version);
 }
 
-/* One search. *ret_stable turns false when its result may come from a process that was changing. */
-static int find_once(pid_t pid, struct mem *mem, struct runtime *ret_runtime, bool *ret_stable,
+/* Whether what a search found may be a moment between two states of the process. */
+enum doubt {
+	DOUBT_NONE,
+	DOUBT_CHANGED, /* its maps changed meanwhile */
+	DOUBT_STRANGE  /* a runtime that makes no sense, as one does that is just being set up or taken down */
+};
+
+static enum doubt doubt_of(const struct search *search, int code, bool micro_known, bool strange)
+{
+	/* a view that was old before it was complete can miss a Python, or its version */
+	bool doubtful = code == TACHY_ENOPYTHON || code == TACHY_EVERSION ||
+			(code == 0 && !micro_known);
+	if (doubtful && !finder_is_stable(&search->finder))
+		return DOUBT_CHANGED;
+	return strange ? DOUBT_STRANGE : DOUBT_NONE;
+}
+
+static int find_once(pid_t pid, struct mem *mem, struct runtime *ret_runtime, enum doubt *ret_doubt,
 		     struct tachy_error *err)
 {
 	struct search search = {.best = {.kind = VERDICT_FALSE, .what = ""}};
 	struct runtime runtime = {0};
+	bool strange = false;
 	int code = finder_init(&search.finder, pid, mem);
+	*ret_doubt = DOUBT_NONE;
 	if (code < 0)
 		return runtime_explain(pid, code, err);
 	if (search.finder.maps.n == 0)
@@ -208,12 +237,8 @@ static int find_once(pid_t pid, struct mem *mem, struct runtime *ret_runtime, bo
 	if (code == 0 && search.best.kind == VERDICT_HOLDS)
 		fill(&search, &runtime);
 	else if (code == 0)
-		code = find_explain(&search.finder, &search.best, search.addr, err);
-	/* a view that was old before it was complete can miss a Python, or its version */
-	bool doubtful = code == TACHY_ENOPYTHON || code == TACHY_EVERSION ||
-			(code == 0 && !runtime.micro_known);
-	if (doubtful)
-		*ret_stable = finder_is_stable(&search.finder);
+		code = find_explain(&search.finder, &search.best, search.addr, &strange, err);
+	*ret_doubt = doubt_of(&search, code, runtime.micro_known, strange);
 	finder_done(&search.finder);
 	if (code == 0)
 		*ret_runtime = runtime;
@@ -223,13 +248,18 @@ static int find_once(pid_t pid, struct mem *mem, struct runtime *ret_runtime, bo
 int runtime_find(pid_t pid, struct mem *mem, struct runtime *ret_runtime, struct tachy_error *err)
 {
 	struct runtime runtime;
-	for (int i = 0; i < SEARCHES; i++) {
-		bool stable = true;
-		int code = find_once(pid, mem, &runtime, &stable, err);
-		if (stable && code == 0)
+	int n_changed = 0, n_strange = 0;
+	while (n_changed < SEARCHES) {
+		enum doubt doubt;
+		int code = find_once(pid, mem, &runtime, &doubt, err);
+		if (doubt == DOUBT_NONE && code == 0)
 			*ret_runtime = runtime;
-		if (stable)
+		if (doubt == DOUBT_NONE || (doubt == DOUBT_STRANGE && ++n_strange >= STRANGE_LOOKS))
 			return code;
+		if (doubt == DOUBT_STRANGE)
+			(void)nanosleep(&(struct timespec){0, STRANGE_NAP_NS}, NULL);
+		else
+			n_changed++;
 	}
 	return runtime_explain(pid, TACHY_ENOTREADY, err);
 }

@@ -10,7 +10,7 @@
 /* By rising weight: of several candidates the greatest counts. */
 enum verdict_kind {
 	VERDICT_FALSE,   /* nothing holds together */
-	VERDICT_EMPTY,   /* all zero: not initialised, or a copy nobody uses */
+	VERDICT_EMPTY,   /* all zero or not mapped yet: not initialised, or a copy nobody uses */
 	VERDICT_EARLY,   /* an interpreter that is not complete yet */
 	VERDICT_STRANGE, /* a Python, but none whose layout is known */
 	VERDICT_FINALIZING,

@@ -181,8 +181,8 @@ static int explain_strange(struct finder *finder, const struct verdict *best,
 	bool newer = best->version_hex >> 16 > 0x030f;
 	return error_set(err, TACHY_EVERSION,
 			 "process %d runs Python %s, whose memory is laid out in no way that "
-			 "tachyscope knows (%s); %s",
-			 pid_of(finder), version, best->what,
+			 "tachyscope knows%s%s; %s",
+			 pid_of(finder), version, best->what[0] ? ": " : "", best->what,
 			 newer ? "it is newer than this tachyscope: get a newer one"
 			       : "is it a modified build? please report it");
 }
@@ -209,10 +209,11 @@ static bool explain_other(struct finder *finder, const struct verdict *best,
 	return old && explain_old(finder, old, err, ret);
 }
 
-int find_explain(struct finder *finder, const struct verdict *best, raddr addr,
+int find_explain(struct finder *finder, const struct verdict *best, raddr addr, bool *ret_strange,
 		 struct tachy_error *err)
 {
 	int code;
+	*ret_strange = false;
 	if (best->kind == VERDICT_FINALIZING)
 		return error_set(err, TACHY_EFINALIZING,
 				 "the Python in process %d is shutting down; there is nothing "
@@ -227,8 +228,10 @@ int find_explain(struct finder *finder, const struct verdict *best, raddr addr,
 		return runtime_explain(finder->pid, TACHY_ENOTREADY, err);
 	if (addr && (best->kind == VERDICT_EMPTY || best->kind == VERDICT_EARLY))
 		return explain_unready(finder, err);
-	if (addr)
+	if (addr) {
+		*ret_strange = best->version_hex == 0;
 		return explain_strange(finder, best, err);
+	}
 	char comm[PROC_COMM_MAX] = "";
 	(void)proc_comm(finder->pid, finder->pid, comm, sizeof comm);
 	return error_set(err, TACHY_ENOPYTHON,

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from harness import BINARY, SLOW, dump, fails, functions, proc_status, tachyscope, threads_of, wait_until
+from harness import BINARY, PROGRAMS, PYTHONS, SLOW, dump, fails, functions, proc_status, tachyscope, threads_of, wait_until
 
 VERBS = [("dump",), ("dump", "--json"), ("attach", "-d", "1"), ("attach", "-d", "1", "--collapsed")]
 each_verb = pytest.mark.parametrize("verb", VERBS, ids=" ".join)
@@ -94,6 +94,40 @@ def test_a_thread_of_a_process(debian, start):
     tid = next(int(t) for t in os.listdir(f"/proc/{target.pid}/task") if int(t) != target.pid)
     result = tachyscope("dump", "--json", tid, status=None)
     assert result.status in (0, 1) and len(result.err.splitlines()) == (result.status == 1), result
+
+
+# ---- a Python that comes or goes, and one that is strange
+
+def built(folder, name, *flags):
+    program = os.path.join(folder, name)
+    subprocess.run(["gcc", "-O1", "-o", program, os.path.join(PROGRAMS, name + ".c"), *flags], check=True)
+    return program
+
+
+def told_of(process):
+    assert process.stdout.readline() == b"ready\n"
+    return tachyscope("dump", process.pid, status=1)
+
+
+@pytest.mark.parametrize("embedded", [python for python in PYTHONS if python.is_embedded], ids=repr)
+def test_a_library_that_is_just_being_loaded(embedded, child, tmp_path):
+    """Its runtime has an address, and other parts of the file lie there: a Python on its way, not a strange one."""
+    result = told_of(child([built(tmp_path, "half_loaded"), embedded.root + embedded.argv[-1]]))
+    assert "not initialised" in result.err or "still being loaded" in result.err, result
+
+
+def test_a_runtime_that_makes_no_sense(child, tmp_path):
+    result = told_of(child([built(tmp_path, "strange_runtime", "-rdynamic")]))
+    assert "laid out in no way" in result.err and "()" not in result.err, result
+
+
+def test_a_runtime_that_makes_no_sense_for_a_moment(child, tmp_path):
+    """No verdict from one look: as a Python starts and ends, its pointers do not always hold together."""
+    process = child([built(tmp_path, "strange_runtime", "-rdynamic"), "flicker"])
+    assert process.stdout.readline() == b"ready\n"
+    for _ in range(20):
+        row = next(row for row in tachyscope("ps").out.splitlines() if row.split()[0] == str(process.pid))
+        assert "not initialised" in row, row
 
 
 def test_ourselves():
