@@ -23,6 +23,7 @@ struct walk {
 	uint32_t frame_size; /* bytes read of a frame */
 	raddr first;         /* where the first frame of the first chunk lies; 0 unknown */
 	uint32_t py_depth;   /* Python frames by the thread's own count; 0 unknown */
+	uint32_t n_python;   /* met so far */
 	raddr end;           /* the frame that is none, below the root; 0: the chain ends with 0 */
 	/* the data stack chunk that the walk has come down to (3.11+) */
 	raddr chunk, chunk_end;
@@ -191,11 +192,10 @@ void frame_decode(struct mem_view *view, const struct layout *layout, struct spa
  * have been met, down to the very first place of its data stack, and that one points where the root did
  * before, none are left: the entry frame in the C stack need not be read. */
 static bool all_counted(const struct walk *walk, const struct frame_walk_options *options,
-			const struct raw_stack *stack, const struct raw_frame *frame)
+			const struct raw_frame *frame)
 {
 	return walk->first && frame->addr == walk->first && frame->back == options->root_back &&
-	       !options->entries && frame->flags.kind == RAW_PYTHON &&
-	       stack->frames.n + 1 == walk->py_depth;
+	       frame->flags.kind == RAW_PYTHON && walk->n_python == walk->py_depth;
 }
 
 /* Sets `first` when the chunk that was loaded has none before it. */
@@ -225,6 +225,42 @@ static bool is_asleep(struct walk *walk, raddr frame)
 	return mem_view_hot(walk->view, addr, 1, &state) >= 0 && load_u8(state, 0) != executing;
 }
 
+/* Where a frame with a caller behind frames in the C stack was among those that are known; 0: it was not. */
+static size_t find_known(const struct walk *walk, const struct frame_walk_options *options,
+			 const struct raw_frame *frame)
+{
+	if (!walk->first || (frame->back >= walk->chunk && frame->back < walk->chunk_end))
+		return 0;
+	for (size_t k = options->n_known; k-- > 1;)
+		if (options->known[k].addr == frame->addr)
+			return options->known[k].back == frame->back &&
+					       options->known[k].flags.from_c
+				       ? k
+				       : 0;
+	return 0;
+}
+
+/* Puts `frame` into `stack`, and the entry frame that was below it, where those are wanted. The Python frame that
+ * comes next; 0: it cannot be told, and nothing was done. */
+static raddr push_assumed(const struct walk *walk, const struct frame_walk_options *options,
+			  struct raw_stack *stack, struct raw_frame *frame)
+{
+	size_t k = find_known(walk, options, frame);
+	const struct raw_frame *below = options->known + k;
+	bool entry = k > 0 && below[-1].flags.kind == RAW_ENTRY;
+	if (!k || (entry && k < 2))
+		return 0;
+	const struct raw_frame *caller = entry ? below - 2 : below - 1;
+	if (caller->flags.kind != RAW_PYTHON || !vec_reserve(&stack->frames, stack->frames.n + 2))
+		return 0;
+	frame->flags.from_c = true;
+	(void)vec_push(&stack->frames, *frame);
+	if (entry)
+		(void)vec_push(&stack->frames, below[-1]);
+	stack->assumed = true;
+	return caller->addr;
+}
+
 /* One frame into `stack`. 1: go on with *addr; 0: the root was reached; negative: broken here. */
 static int step(struct walk *walk, const struct frame_walk_options *options,
 		struct raw_stack *stack, raddr *addr)
@@ -236,11 +272,12 @@ static int step(struct walk *walk, const struct frame_walk_options *options,
 	if (rc < 0)
 		return rc;
 	decode(walk->view, l, bytes, !stack->frames.n, &frame);
+	walk->n_python += frame.flags.kind == RAW_PYTHON;
 	if (l->frames != FRAMES_OBJECTS && frame.flags.owner == l->owner.generator)
 		frame.flags.asleep = is_asleep(walk, *addr);
 	stack->stopped = *addr == options->stop_at;
-	bool is_root = (walk->end && frame.back == walk->end) ||
-		       all_counted(walk, options, stack, &frame);
+	stack->counted = all_counted(walk, options, &frame);
+	bool is_root = (walk->end && frame.back == walk->end) || stack->counted;
 	if (is_root && frame.flags.kind == RAW_PYTHON)
 		frame.flags.from_c = true;
 	*addr = stack->stopped || is_root ? 0 : frame.back;
@@ -253,6 +290,11 @@ static int step(struct walk *walk, const struct frame_walk_options *options,
 	if (frame.flags.kind == RAW_PYTHON && !frame.code && !stack->frames.n)
 		return *addr !=
 		       0; /* a leaf that is being popped: its executable is cleared first */
+	raddr assumed = *addr ? push_assumed(walk, options, stack, &frame) : 0;
+	if (assumed) {
+		*addr = assumed;
+		return 1;
+	}
 	if (!vec_push(&stack->frames, frame))
 		return TACHY_ENOMEM;
 	return *addr != 0;
@@ -267,7 +309,7 @@ int frame_walk(struct mem_view *view, const struct layout *layout,
 			    .frame_size = frame_span(layout),
 			    .end = thread->base_frame};
 	stack->frames.n = 0;
-	stack->cut = stack->stopped = stack->late = false;
+	stack->cut = stack->stopped = stack->late = stack->counted = stack->assumed = false;
 	stack->status = 0;
 	stack->chunk = stack->chunk_end = 0;
 	raddr addr = thread->top;
@@ -402,7 +444,7 @@ int frame_rebuild(struct mem_view *view, const struct layout *layout,
 		stack->frames.at[i] = stack->frames.at[--j];
 		stack->frames.at[j] = swap;
 	}
-	stack->cut = stack->stopped = stack->late = false;
+	stack->cut = stack->stopped = stack->late = stack->counted = stack->assumed = false;
 	stack->status = 0;
 	return 0;
 }
@@ -472,6 +514,43 @@ static bool live(const struct layout *l, const struct code_cache *codes,
 	if (i == 0 || frames[i - 1].flags.kind != RAW_PYTHON)
 		return true;
 	return has_called(l, stack, code, frame, &frames[i - 1]);
+}
+
+/* Whether a frame ends where the next one begins, `end`, both in the one chunk. */
+static bool ends_at(const struct code_cache *codes, const struct raw_stack *stack,
+		    const struct raw_frame *frame, raddr end)
+{
+	uint32_t words = code_cache_entry(codes, frame->code_index)->frame_words;
+	return words && in_chunk(stack, frame->addr) && frame->addr + words * 8u == end;
+}
+
+bool frame_leaf_fills(const struct layout *layout, const struct code_cache *codes,
+		      const struct thread_state *thread, const struct raw_stack *stack)
+{
+	if (layout->frames != FRAMES_CFRAME || !stack->counted || !stack->frames.n)
+		return false;
+	const struct raw_frame *leaf = &stack->frames.at[0];
+	return leaf->flags.kind == RAW_PYTHON && leaf->flags.owner == layout->owner.thread &&
+	       leaf->flags.running && ends_at(codes, stack, leaf, thread->chunk_top);
+}
+
+bool frame_assumed_holds(const struct layout *layout, const struct code_cache *codes,
+			 const struct thread_state *thread, const struct raw_stack *stack)
+{
+	if (!stack->counted ||
+	    (thread->top_assumed && !frame_leaf_fills(layout, codes, thread, stack)))
+		return false;
+	raddr end = 0; /* where the next frame towards the leaf begins; 0: there is none */
+	for (size_t i = 0; i < stack->frames.n; i++) {
+		const struct raw_frame *frame = &stack->frames.at[i];
+		if (frame->flags.kind != RAW_PYTHON)
+			continue;
+		if (frame->flags.owner != layout->owner.thread ||
+		    (end && !ends_at(codes, stack, frame, end)))
+			return false;
+		end = frame->addr;
+	}
+	return true;
 }
 
 /* A generator is resumed by somebody. From 3.12 on an entry frame lies below what C code calls; 3.11 and 3.12

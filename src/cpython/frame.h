@@ -51,6 +51,8 @@ struct raw_stack {
 	raddr chunk, chunk_end;       /* data stack chunk of the leaf (3.11+); 0 none */
 	bool cut;                     /* FRAMES_MAX was reached, or the chain broke */
 	bool stopped;                 /* the walk ended at stop_at */
+	bool counted;                 /* down to the root, and as many Python frames as the thread counts */
+	bool assumed;                 /* frames of the C stack were not read, see frame_assumed_holds */
 	bool late; /* of the leaf's chunk a part was read after the batch: frames of two moments */
 	int status;                   /* why it broke: 0, TACHY_E* */
 };
@@ -59,6 +61,10 @@ struct frame_walk_options {
 	bool entries;  /* report RAW_ENTRY */
 	raddr stop_at; /* end with this frame, which is reported; 0: go to the root */
 	raddr root_back; /* what the root frame pointed to when the chain was last followed to its end */
+	/* root first: the frames as they were. What lay between two of them in the C stack is believed to be what it
+	 * was, and not read; the result is to be proved by frame_assumed_holds */
+	const struct raw_frame *known;
+	size_t n_known;
 	raddr lowest; /* of the data stack chunk nothing below is needed; 0: all of it is */
 };
 
@@ -91,6 +97,16 @@ void frame_decode(struct mem_view *view, const struct layout *layout, struct spa
  * profile function (3.11), so that it is worth another look but not dropped for good. */
 size_t frame_count_dead(const struct layout *layout, const struct code_cache *codes,
 			const struct raw_stack *stack, size_t n, bool strict);
+
+/* Whether a stack with assumed parts (entry frames, the leaf) is the only one that there can be. All its frames
+ * from the leaf to the root lie in one data stack chunk, each right on top of its caller, the last one ends where the
+ * thread's data stack does, and there are as many as the thread counts: nothing is left for a generator, which
+ * lies elsewhere, nor for another callee. code_index of all must be filled in. */
+bool frame_assumed_holds(const struct layout *layout, const struct code_cache *codes,
+			 const struct thread_state *thread, const struct raw_stack *stack);
+/* Whether `top` may be assumed as long as the thread state says the same. */
+bool frame_leaf_fills(const struct layout *layout, const struct code_cache *codes,
+		      const struct thread_state *thread, const struct raw_stack *stack);
 
 /* Whether the instruction lies in the frame's code object; its code_index must be filled in. */
 bool frame_in_code(const struct code_cache *codes, const struct raw_frame *frame);

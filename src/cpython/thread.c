@@ -159,29 +159,44 @@ static uint64_t field_u64(struct span bytes, uint32_t field)
 	return field == LAYOUT_NONE ? 0 : load_u64(bytes, field);
 }
 
-/* The leaf frame, through the C frame where there is one. */
-static int read_top(struct mem_view *view, const struct layout *layout, struct span bytes,
-		    struct thread_state *state)
+int thread_read_top(struct mem_view *view, const struct layout *layout, struct thread_state *thread)
 {
 	struct span cframe;
-	state->top = 0;
-	if (layout->frames == FRAMES_OBJECTS) {
-		state->top = load_u64(bytes, layout->tstate.frame);
-		state->top_at = state->addr + layout->tstate.frame;
-		return 0;
-	}
-	if (layout->frames == FRAMES_DIRECT) {
-		state->top = load_u64(bytes, layout->tstate.current_frame);
-		state->top_at = state->addr + layout->tstate.current_frame;
-		return 0;
-	}
-	raddr addr = load_u64(bytes, layout->tstate.cframe);
-	int rc = addr ? mem_view_hot(view, addr, layout->cframe.size, &cframe) : 0;
-	if (rc < 0 || !addr)
+	thread->top_assumed = false;
+	thread->top = thread->top_at = thread->cframe_before = 0;
+	int rc = thread->cframe ? mem_view_hot(view, thread->cframe, layout->cframe.size, &cframe)
+				: 0;
+	if (rc < 0 || !thread->cframe)
 		return rc;
-	state->top = load_u64(cframe, layout->cframe.current_frame);
-	state->top_at = addr + layout->cframe.current_frame;
-	state->cframe_before = load_u64(cframe, layout->cframe.previous);
+	thread->top = load_u64(cframe, layout->cframe.current_frame);
+	thread->top_at = thread->cframe + layout->cframe.current_frame;
+	thread->cframe_before = load_u64(cframe, layout->cframe.previous);
+	return 0;
+}
+
+static bool leaf_is_known(const struct thread_leaf *leaf, const struct thread_state *thread)
+{
+	return leaf && leaf->top && leaf->cframe == thread->cframe &&
+	       leaf->chunk == thread->chunk && leaf->chunk_top == thread->chunk_top &&
+	       leaf->py_depth == thread->py_depth;
+}
+
+/* The leaf frame: in the thread state, or behind a C frame. */
+static int find_top(struct mem_view *view, const struct layout *layout, struct span bytes,
+		    const struct thread_leaf *leaf, struct thread_state *thread)
+{
+	if (layout->frames == FRAMES_CFRAME) {
+		thread->cframe = load_u64(bytes, layout->tstate.cframe);
+		if (!leaf_is_known(leaf, thread))
+			return thread_read_top(view, layout, thread);
+		thread->top = leaf->top;
+		thread->top_assumed = true;
+		return 0;
+	}
+	uint32_t field = layout->frames == FRAMES_OBJECTS ? layout->tstate.frame
+							  : layout->tstate.current_frame;
+	thread->top = load_u64(bytes, field);
+	thread->top_at = thread->addr + field;
 	return 0;
 }
 
@@ -222,13 +237,11 @@ static raddr read_handled(struct mem_view *view, const struct layout *layout, ra
 }
 
 int thread_read(struct mem_view *view, const struct layout *layout, raddr addr,
-		struct thread_state *ret_thread)
+		const struct thread_leaf *leaf, struct thread_state *ret_thread)
 {
 	struct span bytes;
 	struct thread_state state = {.addr = addr};
 	int rc = mem_view_hot(view, addr, thread_span(layout), &bytes);
-	if (rc >= 0)
-		rc = read_top(view, layout, bytes, &state);
 	if (rc < 0)
 		return rc;
 	state.next = load_u64(bytes, layout->tstate.next);
@@ -240,6 +253,9 @@ int thread_read(struct mem_view *view, const struct layout *layout, raddr addr,
 	state.chunk_top = field_u64(bytes, layout->tstate.datastack_top);
 	state.base_frame = field_u64(bytes, layout->tstate.base_frame);
 	state.py_depth = read_depth(layout, bytes);
+	rc = find_top(view, layout, bytes, leaf, &state);
+	if (rc < 0)
+		return rc;
 	state.raising = field_u64(bytes, layout->tstate.current_exception) != 0;
 	state.handled = read_handled(view, layout, load_u64(bytes, layout->tstate.exc_info));
 	state.gil_requested_known = layout->tstate.gil_requested != LAYOUT_NONE;

@@ -39,6 +39,8 @@ struct thread_state {
 		native_thread_id; /* as the target's kernel sees it; 0 where the version has none */
 	raddr top;                /* leaf frame; 0 none */
 	raddr top_at;             /* where the target keeps it; 0 unknown */
+	bool top_assumed;         /* 3.12: taken from a thread_leaf, not read */
+	raddr cframe;             /* 3.11, 3.12: the newest C frame, which holds `top`; 0 none */
 	raddr cframe_before;       /* 3.11, 3.12: the C frame below the newest; 0 none */
 	raddr base_frame;         /* 3.15+: the sentinel below the root frame; 0 none */
 	raddr chunk, chunk_top;   /* 3.11+ */
@@ -53,14 +55,26 @@ struct thread_state {
 	uint64_t marker_seq; /* how often it was moved down to a caller */
 };
 
+/* 3.12: what a thread state said when `top` was its leaf. It keeps the leaf in a C frame, in the C stack: a page
+ * of its own for every thread. What the thread state itself says tells whether the leaf can be another one, see
+ * frame_assumed_holds. `top` 0: not known. */
+struct thread_leaf {
+	raddr top, cframe, chunk, chunk_top;
+	int32_t py_depth;
+};
+
 /* The newest interpreter; the others follow by `next`. */
 int interp_first(struct mem_view *view, const struct layout *layout, raddr runtime,
 		 raddr *ret_interp);
 /* `gil`: where its GIL's state lies, from an earlier reading; 0: look. It never moves. */
 int interp_read(struct mem_view *view, const struct layout *layout, raddr runtime, raddr addr,
 		raddr gil, struct interp_state *ret_interp);
+/* `leaf`: the leaf frame is this one, unread, where the thread state still says the same; NULL: read it. */
 int thread_read(struct mem_view *view, const struct layout *layout, raddr addr,
-		struct thread_state *ret_thread);
+		const struct thread_leaf *leaf, struct thread_state *ret_thread);
+/* Reads the leaf frame that was assumed. */
+int thread_read_top(struct mem_view *view, const struct layout *layout,
+		    struct thread_state *thread);
 /* 3.11, 3.12: the leaf by the C frame below the newest one, for when the newest is not filled in yet. */
 int thread_top_before(struct mem_view *view, const struct layout *layout,
 		      const struct thread_state *thread, raddr *ret_top);

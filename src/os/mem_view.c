@@ -223,10 +223,45 @@ static void drop_extras(struct mem_view *view)
 	}
 }
 
+static bool covers(const struct view_piece *piece, raddr addr, uint32_t size)
+{
+	return addr >= piece->addr && addr - piece->addr <= piece->size &&
+	       size <= piece->size - (addr - piece->addr);
+}
+
+/* The planned piece that `addr` could lie in: the last one that starts at or before it. */
+static size_t search_planned(const struct mem_view *view, raddr addr)
+{
+	size_t low = 0, high = view->n_planned;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (view->pieces.at[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : 0;
+}
+
+/* Which range of the plan is read first. */
+static size_t find_first(const struct mem_view *view)
+{
+	size_t i = view->first_addr && view->n_planned ? search_planned(view, view->first_addr) : 0;
+	return i < view->n_planned && covers(&view->pieces.at[i], view->first_addr, 8) ? i : 0;
+}
+
+/* The segment that reads range `i` of the plan, where range `first` comes first. */
+static size_t segment_of(size_t i, size_t first)
+{
+	if (i == first)
+		return 0;
+	return i < first ? i + 1 : i;
+}
+
 /* One segment per range and tail, for each copy. Their number in one copy. */
 static size_t list_segments(struct mem_view *view, size_t copies)
 {
-	size_t n = view->n_planned, n_all = n + view->n_tails;
+	size_t n = view->n_planned, n_all = n + view->n_tails, first = find_first(view);
 	uint8_t *tails = view->planned_bytes.at + view->n_planned_bytes;
 	view->tail_bytes = tails;
 	for (size_t copy = 0; copy < copies; copy++) {
@@ -234,7 +269,8 @@ static size_t list_segments(struct mem_view *view, size_t copies)
 		uint8_t *dest = view->planned_bytes.at + copy * stride(view);
 		for (size_t i = 0; i < n; i++) {
 			const struct view_range *range = &view->plan.at[i];
-			at[i] = (struct mem_segment){range->addr, range->size, false, dest};
+			at[segment_of(i, first)] = (struct mem_segment){range->addr, range->size,
+									false, dest};
 			dest += range->size;
 		}
 		for (size_t i = 0; i < view->n_tails; i++, dest += 8)
@@ -277,9 +313,11 @@ static int read_plan(struct mem_view *view)
 	}
 	for (size_t i = 0; i < view->n_tails; i++)
 		view->tail_done[i] = rc == 0 || view->segments.at[n + i].done;
+	size_t first = find_first(view);
 	for (size_t i = 0; i < n; i++) {
-		bool done = rc == 0 || view->segments.at[i].done;
-		view->pieces.at[i].data = done ? view->segments.at[i].dest : NULL;
+		const struct mem_segment *segment = &view->segments.at[segment_of(i, first)];
+		bool done = rc == 0 || segment->done;
+		view->pieces.at[i].data = done ? segment->dest : NULL;
 		if (!done) { /* unmapped since: ask for it no more */
 			view->plan.at[i].used_tick = view->tick - KEEP_TICKS;
 			view->stale = true;
@@ -318,26 +356,6 @@ void mem_view_reset(struct mem_view *view)
 	view->plan.n = view->n_planned = view->n_planned_bytes = 0;
 	view->wanted.n = 0;
 	drop_extras(view);
-}
-
-static bool covers(const struct view_piece *piece, raddr addr, uint32_t size)
-{
-	return addr >= piece->addr && addr - piece->addr <= piece->size &&
-	       size <= piece->size - (addr - piece->addr);
-}
-
-/* The planned piece that `addr` could lie in: the last one that starts at or before it. */
-static size_t search_planned(const struct mem_view *view, raddr addr)
-{
-	size_t low = 0, high = view->n_planned;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (view->pieces.at[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
 }
 
 static const struct view_piece *find_piece(struct mem_view *view, raddr addr, uint32_t size)

@@ -59,6 +59,7 @@ struct mem_view {
 	uint8_t *tail_bytes; /* behind the planned ones; NULL before the first begin */
 	bool tail_done[MEM_VIEW_TAILS_MAX];
 	size_t n_tails;
+	raddr first_addr; /* whose range is read before all others; 0: none is */
 	struct mem_view_counts counts;
 };
 
@@ -70,6 +71,14 @@ void mem_view_done(struct mem_view *view);
 void mem_view_set_tails(struct mem_view *view, const raddr *addrs, size_t n);
 /* Word `i` of the tails, and whether it could be read. */
 bool mem_view_tail(const struct mem_view *view, size_t i, uint64_t *ret_value);
+
+/* The planned range that holds `addr` is read before all others: together with a tail at the same address it tells
+ * whether something moved at any time of the batch. 0: no range is. */
+static inline void mem_view_set_first(struct mem_view *view, raddr addr)
+{
+	view->n_ahead = view->first_addr == addr ? view->n_ahead : 0;
+	view->first_addr = addr;
+}
 
 /* Has each call read the plan and the tails `n` times, one time after the other: the kernel's cost of a call
  * is paid once for `n` moments, of which each begin and again takes the next. For whoever wants to look as often

@@ -69,7 +69,7 @@ void anchor_clear(struct target *target)
 		struct target_thread *thread = &target->threads.at[i];
 		struct thread_state state;
 		if (thread->marked && thread->addr &&
-		    thread_read(&target->view, target->layout, thread->addr, &state) >= 0 &&
+		    thread_read(&target->view, target->layout, thread->addr, NULL, &state) >= 0 &&
 		    state.thread_id == thread->thread_id && state.marker)
 			write_marker(target, thread, 0);
 		thread->anchor_depth = 0;

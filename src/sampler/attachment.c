@@ -114,7 +114,7 @@ static int count_list(struct mem_view *view, const struct layout *layout, raddr 
 {
 	struct thread_state thread;
 	for (uint32_t n = 0; head && n < THREADS_MAX; n++) {
-		int rc = thread_read(view, layout, head, &thread);
+		int rc = thread_read(view, layout, head, NULL, &thread);
 		if (rc < 0)
 			return rc;
 		(*n_threads)++;

@@ -4,8 +4,7 @@
  */
 #include "sampler/joint.h"
 
-/* How many frames from the leaf on lie on top of the caller of the lowest generator; 0: none is one. */
-static size_t count_apart(const struct layout *layout, const struct raw_stack *stack)
+size_t joint_count_apart(const struct layout *layout, const struct raw_stack *stack)
 {
 	for (size_t i = stack->frames.n; i-- > 0;)
 		if (stack->frames.at[i].flags.owner == layout->owner.generator)
@@ -72,7 +71,7 @@ static bool is_proved(const struct joint *joint, const struct mem_view *view)
 size_t joint_weigh(struct joint *joint, const struct layout *layout, const struct mem_view *view,
 		   const struct thread_state *thread, const struct raw_stack *stack)
 {
-	size_t n_apart = count_apart(layout, stack);
+	size_t n_apart = joint_count_apart(layout, stack);
 	if (!n_apart)
 		return 0;
 	list_words(joint, layout, thread, stack, n_apart);
@@ -82,10 +81,11 @@ size_t joint_weigh(struct joint *joint, const struct layout *layout, const struc
 	return n_apart;
 }
 
-void joint_watch(const struct joint *joint, struct mem_view *view)
+void joint_watch(const struct joint *joint, raddr last, struct mem_view *view)
 {
-	raddr addrs[JOINT_WORDS_MAX];
+	raddr addrs[JOINT_WORDS_MAX + 1];
 	for (size_t i = 0; i < joint->n_words; i++)
 		addrs[i] = joint->words[i].addr;
-	mem_view_set_tails(view, addrs, joint->n_words);
+	addrs[joint->n_words] = last;
+	mem_view_set_tails(view, addrs, joint->n_words + (last != 0));
 }

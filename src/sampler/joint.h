@@ -31,7 +31,9 @@ struct joint {
  * the leaf on are in doubt; `doubted` and `words` are set. */
 size_t joint_weigh(struct joint *joint, const struct layout *layout, const struct mem_view *view,
 		   const struct thread_state *thread, const struct raw_stack *stack);
-/* Has the next readings end with `words`. */
-void joint_watch(const struct joint *joint, struct mem_view *view);
+/* How many frames from the leaf on are generators, or called from one. */
+size_t joint_count_apart(const struct layout *layout, const struct raw_stack *stack);
+/* Has the next readings end with `words`, and after them with the word at `last`, where that is not 0. */
+void joint_watch(const struct joint *joint, raddr last, struct mem_view *view);
 
 #endif

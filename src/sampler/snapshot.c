@@ -20,7 +20,7 @@
 #define TURN_TICKS     4u /* rides on one of several threads that run at once */
 #define PARALLEL_TRIES 24u
 #define SALVAGE_TRIES  8u /* the last of them: what is live of a torn stack is better than nothing */
-#define HEAP_LOOKS     4u /* for heap frames that another reading is to witness */
+#define WITNESS_LOOKS  4u /* for frames that another reading is to witness */
 #define LATE_READ_TRIES \
 	3u /* looks that are taken again because something was read after the batch */
 #define ASIDE_NS_MAX   4000u
@@ -105,8 +105,10 @@ static void watch(struct snapshot *snapshot, const struct target_thread *thread)
 	raddr tails[N_TAILS] = {
 		[TAIL_CPU] = thread->thread_id + (uint64_t)snapshot->rseq_offset,
 	};
-	if (gil->known)
+	if (gil->known) {
 		tails[TAIL_SWITCH_NUMBER] = gil_switch_number_addr(target->layout, gil);
+		mem_view_set_first(&target->view, tails[TAIL_SWITCH_NUMBER]);
+	}
 	mem_view_set_tails(&target->view, tails, gil->known ? N_TAILS : N_TAILS - 1);
 	snapshot->rider = thread->addr;
 	snapshot->rider_gil = gil->known ? gil->addr : 0;
@@ -212,7 +214,7 @@ static bool doubts_frames(struct snapshot *snapshot)
 		return false;
 	if (!target->joint.n_words)
 		return true;
-	joint_watch(&target->joint, &target->view);
+	joint_watch(&target->joint, target_switches_at(target), &target->view);
 	snapshot->rider = 0; /* whose words the last ones were */
 	return true;
 }
@@ -272,11 +274,12 @@ static int take_parallel(struct snapshot *snapshot, unsigned attempt)
 	unsigned tries = huge ? HUGE_TRIES : PARALLEL_TRIES,
 		 late_tries = huge ? 0 : LATE_READ_TRIES, n_doubts = 0;
 	keep_still(snapshot, 0, 0);
+	target_watch_switches(target);
 	for (unsigned i = 0; i < tries; i++, attempt++) {
 		bool last = i + 1 >= tries, salvage = last || i + SALVAGE_TRIES >= PARALLEL_TRIES;
 		uint64_t n_late = count_late_reads(target);
-		target->joint.solid = last || (target->layout->frames == FRAMES_OBJECTS &&
-					       n_doubts >= HEAP_LOOKS);
+		bool witnesses = target->layout->frames == FRAMES_OBJECTS || target->passed_gil;
+		target->joint.solid = last || (witnesses && n_doubts >= WITNESS_LOOKS);
 		rc = look(snapshot, attempt, true, salvage, &read_ns);
 		bool interrupted = was_interrupted(snapshot, read_ns);
 		if (interrupted) /* the moments after it are as doubtful */

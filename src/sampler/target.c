@@ -12,6 +12,7 @@
 #include "sampler/target_interps.h"
 #include "sampler/target_tasks.h"
 #include "sampler/target_thread.h"
+#include "sampler/thread_tid.h"
 
 #define HEADS_NS 10000000u /* how long a new interpreter may go unseen */
 
@@ -102,7 +103,7 @@ static int identify(struct target *target, struct target_thread *thread,
 	char name[PROC_COMM_MAX] = "";
 	thread->thread_id = state->thread_id;
 	thread->native_id = state->native_thread_id;
-	thread->tid = target_thread_find_tid(target, state);
+	thread->tid = thread_tid_find(target, state);
 	thread->main = interp->threads_main
 			       ? interp->threads_main == state->addr
 			       : interp->id == 0 && thread->tid == target->process->pid;
@@ -231,6 +232,18 @@ static int touch(struct target *target, const struct target_thread *thread)
 	return vec_push(&target->touched, index) ? 0 : TACHY_ENOMEM;
 }
 
+/* Where the leaf of a thread may be assumed to be; NULL: it must be read. Who holds the GIL is on the move. */
+static const struct thread_leaf *assumed_leaf(const struct target *target, size_t interp,
+					      raddr addr)
+{
+	uint64_t i;
+	const struct gil_state *gil = &target->interps.at[interp].now.gil;
+	if (target->layout->frames != FRAMES_CFRAME || !gil->known || gil->holder == addr ||
+	    !map_get(&target->thread_by_addr, addr, &i))
+		return NULL;
+	return &target->threads.at[i].leaf;
+}
+
 /* One thread of the list; its own failure is its own (thread->status), but for a torn copy that can be
  * taken again. */
 static int read_thread(struct target *target, size_t interp, raddr addr, bool check, bool salvage,
@@ -238,7 +251,8 @@ static int read_thread(struct target *target, size_t interp, raddr addr, bool ch
 {
 	struct thread_state state;
 	struct target_thread *thread;
-	int rc = thread_read(&target->view, target->layout, addr, &state);
+	int rc = thread_read(&target->view, target->layout, addr,
+			     assumed_leaf(target, interp, addr), &state);
 	if (rc < 0)
 		return rc;
 	*ret_next = state.next;
@@ -304,6 +318,38 @@ static bool nothing_read(const struct target *target)
 	return target->touched.n && target->touched.n == target->threads.n;
 }
 
+raddr target_switches_at(const struct target *target)
+{
+	const struct gil_state *gil = target->interps.n ? &target->interps.at[0].now.gil : NULL;
+	if (target->threads.n < 2 || !gil || !gil->known || !gil->counts_switches)
+		return 0;
+	return gil_switch_number_addr(target->layout, gil);
+}
+
+void target_watch_switches(struct target *target)
+{
+	struct mem_view *view = &target->view;
+	raddr addr = target_switches_at(target);
+	mem_view_set_first(view, addr);
+	if (addr && (!view->n_tails || view->tail_addr[view->n_tails - 1] != addr))
+		mem_view_set_tails(view, &addr, 1);
+}
+
+/* The GIL that went from one thread to another in the middle of the batch, or that may have. */
+static raddr find_passed_gil(const struct target *target)
+{
+	const struct mem_view *view = &target->view;
+	raddr addr = target_switches_at(target);
+	uint64_t last;
+	if (!addr)
+		return 0;
+	const struct gil_state *gil = &target->interps.at[0].now.gil;
+	bool kept = view->n_tails && view->tail_addr[view->n_tails - 1] == addr &&
+		    view->first_addr == addr && mem_view_tail(view, view->n_tails - 1, &last) &&
+		    last == gil->switch_number;
+	return kept ? 0 : gil->addr;
+}
+
 int target_read(struct target *target, bool check, bool salvage)
 {
 	target->touched.n = 0;
@@ -313,6 +359,7 @@ int target_read(struct target *target, bool check, bool salvage)
 	int rc = target_interps_read(target);
 	if (rc < 0)
 		return rc;
+	target->passed_gil = find_passed_gil(target);
 	target->walked = target->walk_due;
 	for (size_t i = 0; i < target->interps.n; i++)
 		if (target->interps.at[i].seen &&

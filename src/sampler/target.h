@@ -52,6 +52,7 @@ struct target_thread {
 	VEC(struct raw_frame) frames; /* as last resolved, root first */
 	VEC(stack_id) ids;        /* ids[k]: the stack of frames[0..k] */
 	bool cut;
+	struct thread_leaf leaf;  /* where it may be assumed to be */
 	struct raw_stack fresh;   /* being read: leaf first, standing on frames[0..base) */
 	struct frame_look look;   /* what was read last, where it may have to be witnessed */
 	size_t base;              /* frames taken over by the anchor; 0 without */
@@ -111,6 +112,7 @@ struct target {
 	bool unborn;               /* the last walk met a thread that does not run yet */
 	bool walk_due;             /* the next reading must be: a walk broke off, or a thread was replaced */
 	struct joint joint;        /* of the last reading */
+	raddr passed_gil;          /* it went from one thread to another while all this was read; 0: none did */
 	struct frame_places places;
 	raddr still_gil;           /* threads under this GIL stand still while they are read; 0: none does */
 	raddr still_thread;        /* without a GIL: only this one does; 0: none */
@@ -141,6 +143,11 @@ int target_enrol(struct target *target);
 
 /* To be told the time before each tick: what changes rarely is looked at every so often. */
 void target_note_time(struct target *target, uint64_t now_ns);
+/* Where the switch number lies that tells whether the GIL of the main interpreter was passed on; 0: there is one thread
+ * only, or it cannot be told. */
+raddr target_switches_at(const struct target *target);
+/* Has readings begin and end with it. */
+void target_watch_switches(struct target *target);
 /* One reading of what may have changed, into `fresh` stacks; nothing is committed yet. `salvage`: drop
  * frames that were not live rather than fail. `check`: look for the signs of live frames in all threads
  * but `still_thread` and those under `still_gil` (the target ran meanwhile). TACHY_ETORN: read again. The view must have begun its tick. */

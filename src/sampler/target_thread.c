@@ -8,12 +8,11 @@
 
 #include <string.h>
 
-#include "cpython/tls.h"
 #include "sampler/anchor.h"
+#include "sampler/thread_weigh.h"
 
 #define DEEP 64u /* frames from which on a stack is looked at in two parts */
 #define TOP  16u /* frames of it that count as its top */
-#define FIRST_INSTRUCTIONS 4 /* bytes: RETURN_GENERATOR, or what stands before it, and RESUME */
 
 void target_thread_done(struct target_thread *thread)
 {
@@ -25,21 +24,17 @@ void target_thread_done(struct target_thread *thread)
 	kernel_word_done(&thread->kernel);
 }
 
-static size_t fresh_depth(const struct target_thread *thread)
-{
-	return thread->base + thread->fresh.frames.n;
-}
-
 /* Frame `k` from the root of what is being read; k >= base. */
 static struct raw_frame *fresh_frame(const struct target_thread *thread, size_t k)
 {
-	return &thread->fresh.frames.at[fresh_depth(thread) - 1 - k];
+	return &thread->fresh.frames.at[target_thread_depth(thread) - 1 - k];
 }
 
 /* How many frames from the root on are as they were. */
 static size_t count_common(const struct target_thread *thread)
 {
-	size_t n = thread->frames.n < fresh_depth(thread) ? thread->frames.n : fresh_depth(thread);
+	size_t n = thread->frames.n < target_thread_depth(thread) ? thread->frames.n
+								  : target_thread_depth(thread);
 	size_t k = thread->base;
 	while (k < n && raw_frame_same(&thread->frames.at[k], fresh_frame(thread, k)))
 		k++;
@@ -53,7 +48,7 @@ static int resolve_codes(struct target *target, struct target_thread *thread,
 			 const struct interp_state *interp, size_t *ret_dead)
 {
 	uint64_t generation = interp->code_generation;
-	size_t n = fresh_depth(thread), common = count_common(thread);
+	size_t n = target_thread_depth(thread), common = count_common(thread);
 	bool vouched = generation && generation == thread->generation;
 	thread->common = thread->base;
 	if (vouched)
@@ -85,8 +80,8 @@ static void drop_leaf_frames(struct target_thread *thread, size_t n)
 	struct raw_stack *stack = &thread->fresh;
 	stack->frames.n -= n;
 	memmove(stack->frames.at, stack->frames.at + n, stack->frames.n * sizeof *stack->frames.at);
-	if (thread->common > fresh_depth(thread))
-		thread->common = fresh_depth(thread);
+	if (thread->common > target_thread_depth(thread))
+		thread->common = target_thread_depth(thread);
 }
 
 /* Where the marker of a running collection goes: on the frame that it was started from, or on the leaf
@@ -206,7 +201,7 @@ static bool is_leaving(struct target *target, const struct raw_frame *frame)
  * no other look, but for the frame that the first new one stands on. */
 static size_t count_dead(struct target *target, struct target_thread *thread, bool strict)
 {
-	size_t n_changed = fresh_depth(thread) - thread->common, n = thread->fresh.frames.n;
+	size_t n_changed = target_thread_depth(thread) - thread->common, n = thread->fresh.frames.n;
 	struct raw_frame *frames = thread->fresh.frames.at;
 	if (n_changed < n)
 		n = n_changed + 1;
@@ -246,7 +241,7 @@ static int walk_filled(struct target *target, struct target_thread *thread,
  * is wanted than to know whether it is in C code. */
 static int read_opcodes(struct target *target, struct target_thread *thread)
 {
-	size_t n = fresh_depth(thread);
+	size_t n = target_thread_depth(thread);
 	int rc = 0;
 	bool all = target->options.opcodes;
 	if (!(all || target->options.native) || !instruction_possible(target->layout) ||
@@ -279,9 +274,10 @@ static int read_chain(struct target *target, struct target_thread *thread,
 		return rc;
 	if (thread->fresh.status < 0 && check && !salvage)
 		return TACHY_ETORN;
-	if (check && !salvage && has_more_than_counted(target->layout, state, fresh_depth(thread)))
+	if (check && !salvage &&
+	    has_more_than_counted(target->layout, state, target_thread_depth(thread)))
 		return TACHY_ETORN;
-	if (check && has_frames(state) && !fresh_depth(thread))
+	if (check && has_frames(state) && !target_thread_depth(thread))
 		return TACHY_ETORN; /* a leaf of zeros: a chunk that was just mapped */
 	if (!check && frame_lost_callers(target->layout, &thread->fresh))
 		return TACHY_ETORN; /* it stands between two states: let it go on */
@@ -295,7 +291,7 @@ static int read_chain(struct target *target, struct target_thread *thread,
 		return TACHY_ETORN;
 	drop_leaf_frames(thread, dead);
 	target->counts.salvaged++;
-	return fresh_depth(thread) ? 0 : TACHY_ETORN; /* nothing saved is no empty stack */
+	return target_thread_depth(thread) ? 0 : TACHY_ETORN; /* nothing saved is no empty stack */
 }
 
 /* A chain that broke, such as in a generator that was just suspended, tells nothing of its callers; what
@@ -316,94 +312,111 @@ static int salvage_callers(struct target *target, struct target_thread *thread,
 		return rc;
 	drop_leaf_frames(thread, dead);
 	target->counts.salvaged++;
-	return fresh_depth(thread) ? 0 : TACHY_ETORN;
-}
-
-/* Whether frames of the thread can have changed while they were copied: it held the GIL, or did last;
- * without a GIL, it was attached. */
-static bool could_move(const struct target_thread *thread, const struct interp_state *interp)
-{
-	return (thread->states & TACHY_STATE_GIL) ||
-	       (interp->gil.known && interp->gil.holder == thread->addr);
-}
-
-/* How many frames from the root on the reading before, or the last tick, saw as they are now. Is kept for the
- * next. */
-static size_t count_witnessed(struct target *target, struct target_thread *thread)
-{
-	size_t proved = frame_look_proves(&thread->look, target->view.reading, &thread->fresh,
-					  thread->base, thread->frames.at);
-	/* without memory there is no witness the next time either */
-	(void)frame_look_take(&thread->look, target->view.reading, &thread->fresh, thread->base);
-	return proved > thread->common ? proved : thread->common;
-}
-
-/* How many frames of the leaf's side of a stack of heap frames nobody witnessed, see frame_place.h. */
-static size_t weigh_places(struct target *target, struct target_thread *thread)
-{
-	const struct raw_stack *fresh = &thread->fresh;
-	size_t depth = fresh_depth(thread);
-	if (thread->common == depth ||
-	    !frame_places_shared(&target->places, fresh->frames.at, fresh->frames.n))
-		return 0;
-	return depth - count_witnessed(target, thread);
-}
-
-/* A frame that has not gone beyond its first instructions may just be about to: where it lies, its caller is
- * entered before its code is (Include/internal/pycore_frame.h, _PyFrame_Initialize), so that it may be seen as one
- * of the code before. One that stays for two readings is what it seems. */
-static size_t weigh_leaf(struct target *target, struct target_thread *thread)
-{
-	size_t depth = fresh_depth(thread);
-	if (depth == thread->common || !thread->fresh.frames.n)
-		return 0;
-	const struct raw_frame *leaf = &thread->fresh.frames.at[0];
-	if (leaf->flags.kind != RAW_PYTHON || leaf->at > FIRST_INSTRUCTIONS)
-		return 0;
-	return count_witnessed(target, thread) < depth;
-}
-
-/* How many frames of the leaf's side were read apart from what they stand on, and are not known to belong there. */
-static size_t count_apart(struct target *target, struct target_thread *thread,
-			  const struct thread_state *state)
-{
-	if (target->layout->frames == FRAMES_OBJECTS)
-		return weigh_places(target, thread);
-	size_t n = joint_weigh(&target->joint, target->layout, &target->view, state,
-			       &thread->fresh);
-	return n ? n : weigh_leaf(target, thread);
+	return target_thread_depth(thread) ? 0 : TACHY_ETORN;
 }
 
 /* In a copy that took a while frames need not belong together: has it doubted, or leaves them out. */
 static int weigh(struct target *target, struct target_thread *thread,
-		 const struct thread_state *state)
+		 const struct thread_state *state, const struct interp_state *interp)
 {
 	struct joint *joint = &target->joint;
-	size_t n_apart = count_apart(target, thread, state);
+	size_t n_apart = thread_count_apart(target, thread, state, interp);
 	joint->doubted = joint->doubted || n_apart;
 	if (!n_apart || !joint->solid)
 		return 0;
-	drop_leaf_frames(thread, n_apart);
 	joint->doubted = false;
+	drop_leaf_frames(thread, n_apart);
+	if (!thread_is_own(thread))
+		return salvage_callers(target, thread, state, interp);
 	target->counts.salvaged++;
-	return fresh_depth(thread) ? 0 : TACHY_ETORN;
+	return target_thread_depth(thread) ? 0 : TACHY_ETORN;
+}
+
+/* Frames above the root that C code called: what lies between them and their callers is in the C stack. */
+static bool has_entries(const struct target_thread *thread)
+{
+	for (size_t k = 1; k < thread->frames.n; k++)
+		if (thread->frames.at[k].flags.from_c)
+			return true;
+	return false;
+}
+
+/* The leaf of the next tick, where it may be assumed to be this one. */
+static void note_leaf(const struct target *target, struct target_thread *thread,
+		      const struct thread_state *state)
+{
+	bool fills = frame_leaf_fills(target->layout, &target->codes, state, &thread->fresh);
+	thread->leaf = (struct thread_leaf){
+		.top = fills ? state->top : 0,
+		.cframe = state->cframe,
+		.chunk = state->chunk,
+		.chunk_top = state->chunk_top,
+		.py_depth = state->py_depth,
+	};
+}
+
+/* The stack without what lies in the C stack, for a thread that has not got the GIL: hundreds of them that have
+ * woken since the last tick would need a page of the C stack each. False when it is not proved to be right. */
+static bool read_assumed(struct target *target, struct target_thread *thread,
+			 const struct thread_state *state, const struct interp_state *interp,
+			 bool check)
+{
+	size_t dead = 0;
+	if (!thread->frames.n || thread->frames.n >= DEEP || thread->cut || !interp->gil.known ||
+	    interp->gil.holder == thread->addr || !(state->top_assumed || has_entries(thread)))
+		return false;
+	struct frame_walk_options options = {
+		.entries = target->options.native,
+		.root_back = thread->frames.at[0].back,
+		.known = thread->frames.at,
+		.n_known = thread->frames.n,
+	};
+	thread->base = 0;
+	if (frame_walk(&target->view, target->layout, state, &options, &thread->fresh) < 0 ||
+	    !thread->fresh.counted || thread->fresh.late ||
+	    resolve_codes(target, thread, interp, &dead) < 0 ||
+	    !frame_assumed_holds(target->layout, &target->codes, state, &thread->fresh) ||
+	    (check && count_dead(target, thread, true)))
+		return false;
+	if (!state->top_assumed)
+		note_leaf(target, thread, state);
+	return true;
+}
+
+/* As the memory says, word by word. */
+static int read_real(struct target *target, struct target_thread *thread,
+		     const struct thread_state *assumed, const struct interp_state *interp,
+		     bool check, bool salvage)
+{
+	struct thread_state state = *assumed;
+	int rc = state.top_assumed ? thread_read_top(&target->view, target->layout, &state) : 0;
+	if (rc < 0)
+		return rc;
+	rc = read_chain(target, thread, &state, interp, check, salvage);
+	bool broke = rc == TACHY_ETORN || (rc >= 0 && thread->fresh.status < 0);
+	if (broke && check && salvage && thread->frames.n) {
+		int saved = salvage_callers(target, thread, &state, interp);
+		rc = saved >= 0 || rc >= 0 ? saved : rc;
+	}
+	bool moved = check && thread_could_move(target, thread, interp);
+	if (rc >= 0 && moved && !salvage && thread->fresh.late)
+		rc = TACHY_ETORN;
+	if (rc >= 0 && moved)
+		rc = weigh(target, thread, &state, interp);
+	if (rc >= 0)
+		note_leaf(target, thread, &state);
+	return rc;
 }
 
 int target_thread_read(struct target *target, struct target_thread *thread,
 		       const struct thread_state *state, const struct interp_state *interp,
 		       bool check, bool salvage)
 {
-	int rc = read_chain(target, thread, state, interp, check, salvage);
-	bool broke = rc == TACHY_ETORN || (rc >= 0 && thread->fresh.status < 0);
-	if (broke && check && salvage && thread->frames.n) {
-		int saved = salvage_callers(target, thread, state, interp);
-		rc = saved >= 0 || rc >= 0 ? saved : rc;
-	}
-	bool moved = check && could_move(thread, interp);
-	if (rc >= 0 && moved && !salvage && thread->fresh.late)
-		rc = TACHY_ETORN;
-	if (rc >= 0 && moved)
-		rc = weigh(target, thread, state);
+	int rc = 0;
+	if (!read_assumed(target, thread, state, interp, check))
+		rc = read_real(target, thread, state, interp, check, salvage);
+	else if (check && thread_could_move(target, thread, interp))
+		rc = weigh(target, thread, state, interp);
 	return rc < 0 ? rc : read_opcodes(target, thread);
 }
 
@@ -432,7 +445,7 @@ static int take_frames(struct target *target, struct target_thread *thread, size
 		       raddr gc_frame, stack_id *ret_stack)
 {
 	struct stacks *stacks = &target->profile->stacks;
-	size_t n = fresh_depth(thread);
+	size_t n = target_thread_depth(thread);
 	stack_id stack = common ? thread->ids.at[common - 1] : STACK_EMPTY;
 	int rc = 0;
 	if (!vec_reserve(&thread->ids, n) || !vec_reserve(&thread->frames, n))
@@ -465,7 +478,7 @@ static void count_reuse(struct target *target, size_t n, size_t common)
 /* Whether the marker of C code goes on the leaf; that of a collection says as much. */
 static bool is_in_c(const struct target *target, const struct target_thread *thread, raddr gc_frame)
 {
-	size_t n = fresh_depth(thread);
+	size_t n = target_thread_depth(thread);
 	if (!target->options.native || !thread->fresh.frames.n)
 		return false;
 	const struct raw_frame *leaf = fresh_frame(thread, n - 1);
@@ -479,7 +492,7 @@ int target_thread_resolve(struct target *target, struct target_thread *thread,
 	raddr gc_frame;
 	bool gc_leaf;
 	place_gc(target, thread, interp, &gc_frame, &gc_leaf);
-	size_t n = fresh_depth(thread), common = thread->common;
+	size_t n = target_thread_depth(thread), common = thread->common;
 	if (gc_frame != thread->gc_frame || thread->cut != thread->fresh.cut)
 		common = 0; /* base is 0 then, see walk() */
 	count_reuse(target, n, common);
@@ -504,28 +517,4 @@ int target_thread_resolve(struct target *target, struct target_thread *thread,
 		tripwire_update(&thread->tripwire, target->layout, thread->tid, thread->frames.at,
 				n, common);
 	return 0;
-}
-
-/* 3.8 - 3.10 keep no kernel id: it is in the C library's own struct, which thread_id points to. */
-static pid_t tid_from_pthread(struct target *target, uint64_t thread_id)
-{
-	const struct attachment *process = target->process;
-	uint32_t ns_tid = 0;
-	if (target->tid_offset == TID_OFFSET_UNKNOWN &&
-	    tls_tid_offset(process->pid, process->mem, &thread_id, 1, &target->tid_offset) < 0)
-		target->tid_offset = TID_OFFSET_NONE;
-	if (target->tid_offset == TID_OFFSET_NONE ||
-	    mem_read(process->mem, thread_id + target->tid_offset, &ns_tid, sizeof ns_tid) < 0)
-		return 0;
-	return (pid_t)ns_tid;
-}
-
-pid_t target_thread_find_tid(struct target *target, const struct thread_state *state)
-{
-	pid_t ns_tid = state->native_thread_id ? (pid_t)state->native_thread_id
-					       : tid_from_pthread(target, state->thread_id);
-	pid_t tid = 0;
-	if (ns_tid <= 0 || target->process->ns_depth <= 1)
-		return ns_tid > 0 ? ns_tid : 0;
-	return proc_tid_from_ns(target->process->pid, ns_tid, &tid) < 0 ? 0 : tid;
 }

@@ -7,6 +7,11 @@
 #include "sampler/target.h"
 
 void target_thread_done(struct target_thread *thread);
+/* Frames of the stack that is being read. */
+static inline size_t target_thread_depth(const struct target_thread *thread)
+{
+	return thread->base + thread->fresh.frames.n;
+}
 /* Reads and walks the thread state `state` into `fresh`, resolves every code object. */
 int target_thread_read(struct target *target, struct target_thread *thread,
 		       const struct thread_state *state, const struct interp_state *interp,
@@ -17,7 +22,5 @@ int target_thread_resolve(struct target *target, struct target_thread *thread,
 /* Puts a frame whose code_index is filled in on top of *stack; above it <GC> when it is `gc_frame`. */
 int target_thread_push(struct target *target, const struct raw_frame *frame, raddr gc_frame,
 		       stack_id *stack);
-/* Our id of the thread, from the target's. */
-pid_t target_thread_find_tid(struct target *target, const struct thread_state *state);
 
 #endif

@@ -22,9 +22,9 @@ static void map_code(const char *image, int fd)
 		const Elf64_Phdr *segment = &segments[i];
 		unsigned long skip = segment->p_vaddr % PAGE;
 		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X)
-			(void)mmap((char *)image + segment->p_vaddr - skip, segment->p_filesz + skip,
-				   PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
-				   (off_t)(segment->p_offset - skip));
+			(void)mmap((char *)image + segment->p_vaddr - skip,
+				   segment->p_filesz + skip, PROT_READ | PROT_EXEC,
+				   MAP_PRIVATE | MAP_FIXED, fd, (off_t)(segment->p_offset - skip));
 	}
 }
 

@@ -21,6 +21,7 @@
 #define PY_PID         0x7ffffff0 /* no such process: /proc says nothing about it */
 #define PY_FRAMES_MAX  2048u
 #define PY_CODE_UNITS  100u
+#define PY_ENTRIES_MAX 512u
 #define PY_FRAME_SLOTS 3u /* words of locals and stack */
 #define PY_TAG         1u /* on f_executable, 3.14+ */
 #define PY_FREE_THREADED 0x100u /* added to a minor version: its build without a GIL */
@@ -45,6 +46,8 @@ struct py_thread {
 	raddr cframe;     /* 3.11, 3.12 */
 	raddr chunk, top; /* 3.11+ */
 	raddr base;       /* 3.12+: the entry frame below all others */
+	raddr cstack;     /* places of entry frames, which are taken again by later ones */
+	uint32_t n_entries;
 	struct {
 		raddr addr;
 		const struct py_code *code; /* NULL: an entry from C */
@@ -213,7 +216,9 @@ static inline void py_publish(struct py *py, const struct py_thread *thread)
 	raddr leaf = thread->n ? thread->frames[thread->n - 1].addr : 0;
 	if (!leaf && l->tstate.base_frame != LAYOUT_NONE)
 		leaf = thread->base;
-	int32_t depth = (int32_t)thread->n;
+	int32_t depth = 0; /* entry frames do not count */
+	for (size_t i = 0; i < thread->n; i++)
+		depth += thread->frames[i].code != NULL;
 	py_set64(py, thread->addr, l->tstate.frame, leaf);
 	py_set64(py, thread->addr, l->tstate.current_frame, leaf);
 	if (thread->cframe)
@@ -351,14 +356,19 @@ static inline raddr py_call(struct py *py, struct py_thread *thread, const struc
 	return frame;
 }
 
-static inline raddr py_entry_frame(struct py *py, raddr back)
+/* On the C stack: the deeper the later; what is entered anew overwrites what was there. */
+static inline raddr py_entry_frame(struct py *py, struct py_thread *thread, raddr back)
 {
 	const struct layout *l = py->l;
 	uint32_t owner = l->owner.cstack != LAYOUT_NONE && l->minor < 14 ? l->owner.cstack
 									 : l->owner.interpreter;
 	if (owner == LAYOUT_NONE)
 		return 0;
-	raddr frame = py_alloc(py, l->frame.size + 8);
+	if (!thread->cstack)
+		thread->cstack = py_alloc(py, PY_ENTRIES_MAX * (l->frame.size + 8u));
+	if (thread->n_entries == PY_ENTRIES_MAX)
+		abort();
+	raddr frame = thread->cstack + thread->n_entries++ * (l->frame.size + 8u);
 	py_frame_write(py, frame, NULL, back, owner);
 	return frame;
 }
@@ -368,7 +378,7 @@ static inline void py_enter_c(struct py *py, struct py_thread *thread)
 {
 	if (!thread->n || !thread->base)
 		return;
-	py_push(py, thread, py_entry_frame(py, py_leaf(thread)), NULL);
+	py_push(py, thread, py_entry_frame(py, thread, py_leaf(thread)), NULL);
 }
 
 /* Python called by C: 3.11 says so in the frame itself. */
@@ -416,8 +426,10 @@ static inline void py_return(struct py *py, struct py_thread *thread)
 		py_set8(py, leaf, l->frame.state, 1);
 	}
 	thread->n--;
-	while (thread->n && !thread->frames[thread->n - 1].code) /* and out of C code */
+	while (thread->n && !thread->frames[thread->n - 1].code) { /* and out of C code */
 		thread->n--;
+		thread->n_entries--;
+	}
 	if (thread->n)
 		py_set_running(py, py_leaf(thread), true);
 	py_publish(py, thread);
@@ -444,7 +456,7 @@ static inline void py_thread_start(struct py *py, struct py_thread *thread, radd
 	py_set64(py, thread->addr, l->tstate.native_thread_id, PY_PID + number);
 	py_set64(py, thread->addr, l->tstate.id, number + 1);
 	py_set64(py, py->interp, l->interp.threads_head, thread->addr);
-	thread->base = py_entry_frame(py, 0);
+	thread->base = py_entry_frame(py, thread, 0);
 	py_set64(py, thread->addr, l->tstate.base_frame, thread->base);
 	if (!head)
 		py_set64(py, py->interp, l->interp.threads_main, thread->addr);

@@ -60,6 +60,7 @@ static inline void fake_target_close(struct fake_target *w)
 /* Looks once, without making it count. */
 static inline int fake_target_read(struct fake_target *w, bool check, bool salvage)
 {
+	target_watch_switches(w->target);
 	int rc = mem_view_begin(&w->target->view);
 	w->target->heads_due = true; /* as if time had passed since the last tick */
 	return rc < 0 ? rc : target_read(w->target, check, salvage);

@@ -64,7 +64,7 @@ static int walk_with(struct world *w, bool entries)
 	struct frame_walk_options options = {.entries = entries};
 	int rc = mem_view_begin(&w->view);
 	if (rc >= 0)
-		rc = thread_read(&w->view, w->py.l, w->thread.addr, &state);
+		rc = thread_read(&w->view, w->py.l, w->thread.addr, NULL, &state);
 	return rc < 0 ? rc : frame_walk(&w->view, w->py.l, &state, &options, &w->raw);
 }
 

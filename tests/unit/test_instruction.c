@@ -221,7 +221,7 @@ static struct raw_frame walked(struct world *w, const struct py_thread *thread, 
 	struct frame_walk_options options = {0};
 	struct raw_stack stack = {0};
 	assert_int_equal(mem_view_begin(&w->view), 0);
-	assert_int_equal(thread_read(&w->view, w->py.l, thread->addr, &state), 0);
+	assert_int_equal(thread_read(&w->view, w->py.l, thread->addr, NULL, &state), 0);
 	assert_int_equal(frame_walk(&w->view, w->py.l, &state, &options, &stack), 0);
 	assert_int_equal(stack.frames.n, 2);
 	struct raw_frame frame = stack.frames.at[i];

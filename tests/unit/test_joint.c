@@ -29,7 +29,7 @@ static void prove(struct world *w)
 	plan(w);
 	assert_int_equal(fake_target_read(&w->t, true, false), 0);
 	assert_true(joint->doubted);
-	joint_watch(joint, &w->t.target->view);
+	joint_watch(joint, 0, &w->t.target->view);
 	assert_int_equal(fake_target_read(&w->t, true, false), 0);
 	assert_false(joint->doubted);
 }
@@ -67,7 +67,7 @@ static void disprove(struct world *w)
 	struct change change = {w, resume(w)};
 	plan(w);
 	assert_int_equal(fake_target_read(&w->t, true, false), 0);
-	joint_watch(joint, &w->t.target->view);
+	joint_watch(joint, 0, &w->t.target->view);
 	w->t.py.fake->before = change_caller;
 	w->t.py.fake->before_arg = &change;
 	assert_int_equal(fake_target_read(&w->t, true, false), 0);

@@ -250,6 +250,41 @@ static void test_tails_come_last(void **state)
 	assert_int_equal(w->fake->batch.n, 2 + MEM_VIEW_TAILS_MAX);
 }
 
+/* One range comes before all others; every range gets its own bytes all the same, those that fail too. */
+static void test_one_comes_first(void **state)
+{
+	struct world *w = *state;
+	enum { N = 6 };
+
+	map_numbered(w->fake, BASE, 100 * PAGE);
+	map_numbered(w->fake, BASE + 200 * PAGE, PAGE);
+	begin(w);
+	for (size_t i = 0; i < N; i++)
+		hot(w, BASE + 10 * i * PAGE, 64);
+	hot(w, BASE + 200 * PAGE, 64);
+	for (size_t first = 0; first < N; first++) {
+		mem_view_set_first(&w->view, BASE + 10 * first * PAGE + 16);
+		begin(w);
+		assert_int_equal(w->fake->batch.n, N + 1);
+		assert_int_equal(w->fake->batch.at[0].addr, BASE + 10 * first * PAGE);
+		for (size_t i = 2; i <= N; i++) /* the others as ever */
+			assert_true(w->fake->batch.at[i - 1].addr < w->fake->batch.at[i].addr);
+		for (size_t i = 0; i < N; i++)
+			hot(w, BASE + 10 * i * PAGE, 64);
+		hot(w, BASE + 200 * PAGE, 64);
+	}
+	mem_view_set_first(&w->view, BASE + 99 * PAGE); /* in no range */
+	begin(w);
+	assert_int_equal(w->fake->batch.at[0].addr, BASE);
+	fake_unmap(w->fake, BASE + 200 * PAGE);
+	mem_view_set_first(&w->view, BASE + 200 * PAGE);
+	begin(w);
+	struct span bytes;
+	assert_false(mem_view_peek(&w->view, BASE + 200 * PAGE, 64, &bytes));
+	for (size_t i = 0; i < N; i++)
+		hot(w, BASE + 10 * i * PAGE, 64);
+}
+
 /* ---- the cold side -------------------------------------------------------------------------- */
 
 static void test_cold_pages_live_one_tick(void **state)
@@ -474,6 +509,7 @@ int main(void)
 		CASE(test_spans_stay_until_the_next_tick),
 		CASE(test_thousands_of_segments),
 		CASE(test_tails_come_last),
+		CASE(test_one_comes_first),
 		CASE(test_cold_pages_live_one_tick),
 		CASE(test_the_page_cache_is_bounded),
 		CASE(test_cold_takes_what_the_plan_read),
