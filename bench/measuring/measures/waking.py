@@ -1,106 +1,127 @@
 """c12: 300 threads that wake every 5 ms, sampled at 100 Hz."""
+import contextlib
 import os
+import random
+import signal
 import statistics
 import struct
 import time
 
 from .. import targets
-from ..alternation import median
 from ..processes import ToolFailed
 from ..report import Figure, Report, at_least, at_most
 from ..tools import Tachyscope
 
 N_THREADS = 300
 RATE = 100
+MORE = 4          # so many times the rate, at which every harm is so many times greater
 MAIN_WEIGHT = 50  # of one piece of the main thread's work in those of the others, see programs/wakers.py
+SETTLE_S = 0.2    # at the start of a turn, which does not count
+TURN_S = 0.8
 
-HOW = ("300 threads that wake every 5 ms beside a main thread that counts its work; 100 Hz; {rounds} times "
-       "{turn:g} s by itself, with us, by itself, with nobody, by itself. Work with us, and with nobody, is told in "
-       "percent of that before and after; medians. *All*: of all threads together. *Main*: the main thread's count, "
-       "which is what it gets of a GIL that 300 others want: it scatters by ten percent from turn to turn whether we "
-       "are there or not, so that the figure is what is left with us of what is left with nobody, and +- twice its "
-       "standard error.")
+HOW = ("300 threads that wake every 5 ms beside a main thread that counts its work; {turns} times {turn:g} s with us at "
+       "100 Hz, {turns} times at {more} Hz, each beside as much with nobody. We are there all the time and held by SIGSTOP "
+       "while it is nobody's turn, since what the target gets done drifts by tens of percent within seconds. *Main*: "
+       "the main thread's count, *all*: the work of all threads; with us in percent of that with nobody, and +- twice its "
+       "standard error. By itself the count of one turn is so far from that of the next as *scatter* says: of the GIL that "
+       "300 others want the main thread gets now more, now less. *By {more} Hz*: what is lost there, divided by {times}: the "
+       "same harm, measured with so much less chance in it.")
 
 
 def c12(bench):
-    turn_s, rounds = bench.choose((4, 12), (1, 3))
-    report = Report("300 threads that wake", HOW.format(turn=turn_s, rounds=rounds))
-    for python in bench.wanted(report, 9, 12, 15):
+    turns, run_s = bench.choose((50, 12), (8, 4))
+    report = Report("300 threads that wake", HOW.format(turn=TURN_S, turns=turns, more=MORE * RATE, times=MORE))
+    for python in bench.wanted(report, 9, 12, 13, 15):
         bench.say(f"c12: {python}")
         try:
             with targets.program(python, "wakers.py", N_THREADS) as target:
-                kept, runs = measure_one(target, turn_s, rounds)
-                by_thread = Tachyscope(options=["--by-thread"]).sample(target, RATE, turn_s)
-            report.add({"Python": python.text_version, **figures(kept, runs, by_thread)})
+                work = measure_work(target, turns)
+                run = Tachyscope().sample(target, RATE, run_s)
+                by_thread = Tachyscope(options=["--by-thread"]).sample(target, RATE, run_s)
+            report.add({"Python": python.text_version, **figures(work, run, by_thread)})
         except (ToolFailed, AssertionError) as problem:
             report.add({"Python": python.text_version}, failed=str(problem))
     return report
 
 
-class Done:
-    """What was done per second while `action` ran: by the main thread, and by all."""
-
-    def __init__(self, target, action):
-        main, others, began = targets.work_done(target), others_done(target), time.perf_counter()
-        self.result = action()
-        seconds = time.perf_counter() - began
-        self.main = (targets.work_done(target) - main) / seconds
-        self.all = self.main * MAIN_WEIGHT + (others_done(target) - others) / seconds
-
-
-def others_done(target):
+def done_now(target):
+    """(of the main thread, of all)"""
     with open(os.path.join(target.folder, "workers"), "rb") as file:
-        return sum(struct.unpack(f"{N_THREADS}Q", file.read()))
+        others = sum(struct.unpack(f"{N_THREADS}Q", file.read()))
+    main = targets.work_done(target)
+    return main, main * MAIN_WEIGHT + others
 
 
-def measure_one(target, turn_s, rounds):
-    """({("main" or "all", "us" or "nobody"): [share of the work that is left]}, [Run of ours])"""
-    actions = {"us": lambda: Tachyscope().sample(target, RATE, turn_s), "nobody": lambda: time.sleep(turn_s)}
-    kept, runs = {(whose, name): [] for whose in ("main", "all") for name in actions}, []
-    before = Done(target, actions["nobody"])
-    for i in range(rounds):
-        for name in ("us", "nobody") if i % 2 == 0 else ("nobody", "us"):
-            during, after = Done(target, actions[name]), Done(target, actions["nobody"])
-            kept["main", name].append(targets.kept(before.main, during.main, after.main))
-            kept["all", name].append(targets.kept(before.all, during.all, after.all))
-            if name == "us":
-                runs.append(during.result)
-            before = after
-    return kept, runs
+def one_turn(target, child):
+    """Work per second, while `child` samples, or nobody."""
+    if child:
+        os.kill(child.pid, signal.SIGCONT)
+    try:
+        time.sleep(SETTLE_S)
+        before, began = done_now(target), time.perf_counter()
+        time.sleep(TURN_S)
+        after, seconds = done_now(target), time.perf_counter() - began
+    finally:
+        if child:
+            os.kill(child.pid, signal.SIGSTOP)
+    return tuple((now - then) / seconds for now, then in zip(after, before))
 
 
-def standard_error(values):
-    return statistics.stdev(values) / len(values) ** 0.5
+@contextlib.contextmanager
+def waiting_sampler(target, rate):
+    with Tachyscope().in_background(target, rate) as child:
+        time.sleep(1)  # attached, and every name known
+        os.kill(child.pid, signal.SIGSTOP)
+        try:
+            yield child
+        finally:
+            os.kill(child.pid, signal.SIGCONT)
 
 
-def of_nobodys(kept, whose):
-    """(what is left with us in percent of what is left with nobody, twice its standard error)"""
-    us, nobody = kept[whose, "us"], kept[whose, "nobody"]
-    share = median(us) / median(nobody)
-    error = share * ((standard_error(us) / median(us)) ** 2 + (standard_error(nobody) / median(nobody)) ** 2) ** 0.5
-    return 100 * share, 200 * error
+def measure_work(target, turns):
+    """rate -> [(with us, with nobody)], each (main, all) per second"""
+    work = {RATE: [], MORE * RATE: []}
+    time.sleep(5)  # at first the threads wake together
+    with waiting_sampler(target, RATE) as usual, waiting_sampler(target, MORE * RATE) as more:
+        for _ in range(turns):
+            for rate, child in ((RATE, usual), (MORE * RATE, more)):
+                turn = {who: one_turn(target, who) for who in random.sample([child, None], 2)}
+                work[rate].append((turn[child], turn[None]))
+    return work
 
 
-def figures(kept, runs, by_thread):
+def share_left(pairs, whose):
+    """(work with us in percent of that with nobody, twice its standard error)"""
+    us = [pair[0][whose] for pair in pairs]
+    nobody = [pair[1][whose] for pair in pairs]
+    share = sum(us) / max(1e-9, sum(nobody))
+    # of a ratio of sums: how far each pair is from it
+    far = statistics.stdev(a - share * b for a, b in zip(us, nobody)) / len(pairs) ** 0.5
+    return 100 * share, 200 * far / statistics.mean(nobody)
+
+
+def figures(work, run, by_thread):
     counts = thread_counts(by_thread.stacks)
-    threads = median(run.stats["thread_samples"] / max(1, run.captured) for run in runs)
-    everyone, everyone_error = of_nobodys(kept, "all")
-    main, main_error = of_nobodys(kept, "main")
+    told = {}
+    for whose, name in enumerate(("main", "all")):
+        share, error = share_left(work[RATE], whose)
+        more, more_error = share_left(work[MORE * RATE], whose)
+        told |= {f"{name}, %": Figure(share, 1, at_least(97), spread=error), f"{name} +-": Figure(error, 1),
+                 f"{name} by {MORE * RATE} Hz, %": Figure(100 - (100 - more) / MORE, 1, at_least(97),
+                                                          spread=more_error / MORE),
+                 f"{name} by {MORE * RATE} Hz +-": Figure(more_error / MORE, 1)}
+    mains = [pair[1][0] for pair in work[RATE]]
     return {
-        "all, %": Figure(everyone, 1, at_least(97), spread=everyone_error),
-        "all +-": Figure(everyone_error, 1),
-        "main, %": Figure(main, 1, at_least(97), spread=main_error),
-        "main +-": Figure(main_error, 1),
-        "main with us, %": Figure(100 * median(kept["main", "us"]), 1),
-        "with nobody, %": Figure(100 * median(kept["main", "nobody"]), 1),
-        "our CPU, % of a core": Figure(median(100 * run.cpu_s / run.seconds for run in runs), 1, at_most(30)),
-        "late, %": Figure(median(run.late_percent for run in runs), 2, at_most(1)),
-        "lost, %": Figure(median(run.lost_percent for run in runs), 3),
-        "threads in a sample": Figure(threads, 2, at_least(N_THREADS + 1)),
+        **told,
+        "scatter, %": Figure(100 * statistics.stdev(mains) / max(1e-9, statistics.mean(mains)), 0),
+        "our CPU, % of a core": Figure(100 * run.cpu_s / run.seconds, 1, at_most(30)),
+        "late, %": Figure(run.late_percent, 2, at_most(1)),
+        "lost, %": Figure(run.lost_percent, 3),
+        "threads in a sample": Figure(run.stats["thread_samples"] / max(1, run.captured), 2, at_least(N_THREADS + 1)),
         "threads in all samples": Figure(sum(count >= by_thread.captured for count in counts.values()), 0,
                                          at_least(N_THREADS + 1)),
-        "reads": Figure(median(run.readv_per_sample for run in runs), 2),
-        "CPU us": Figure(median(run.cpu_us for run in runs), 1),
+        "reads": Figure(run.readv_per_sample, 2),
+        "CPU us": Figure(run.cpu_us, 1),
     }
 
 
