@@ -23,7 +23,7 @@ struct walk {
 	uint32_t frame_size; /* bytes read of a frame */
 	raddr first;         /* where the first frame of the first chunk lies; 0 unknown */
 	uint32_t py_depth;   /* Python frames by the thread's own count; 0 unknown */
-	uint32_t n_python;   /* met so far */
+	uint32_t n_python;   /* in the stack so far */
 	raddr end;           /* the frame that is none, below the root; 0: the chain ends with 0 */
 	/* the data stack chunk that the walk has come down to (3.11+) */
 	raddr chunk, chunk_end;
@@ -189,13 +189,14 @@ void frame_decode(struct mem_view *view, const struct layout *layout, struct spa
 }
 
 /* 3.12+: the thread counts its Python frames (py_recursion_limit - py_recursion_remaining). When so many
- * have been met, down to the very first place of its data stack, and that one points where the root did
- * before, none are left: the entry frame in the C stack need not be read. */
+ * are in the stack, down to the very first place of its data stack, and that one points where the root did
+ * before, none are left: the entry frame in the C stack need not be read. A leaf that is being popped is not in the stack
+ * and is counted still; torn copies often begin with one, and are not to be believed for their number. */
 static bool all_counted(const struct walk *walk, const struct frame_walk_options *options,
 			const struct raw_frame *frame)
 {
 	return walk->first && frame->addr == walk->first && frame->back == options->root_back &&
-	       frame->flags.kind == RAW_PYTHON && walk->n_python == walk->py_depth;
+	       frame->flags.kind == RAW_PYTHON && walk->n_python + 1 == walk->py_depth;
 }
 
 /* Sets `first` when the chunk that was loaded has none before it. */
@@ -272,7 +273,6 @@ static int step(struct walk *walk, const struct frame_walk_options *options,
 	if (rc < 0)
 		return rc;
 	decode(walk->view, l, bytes, !stack->frames.n, &frame);
-	walk->n_python += frame.flags.kind == RAW_PYTHON;
 	if (l->frames != FRAMES_OBJECTS && frame.flags.owner == l->owner.generator)
 		frame.flags.asleep = is_asleep(walk, *addr);
 	stack->stopped = *addr == options->stop_at;
@@ -291,12 +291,11 @@ static int step(struct walk *walk, const struct frame_walk_options *options,
 		return *addr !=
 		       0; /* a leaf that is being popped: its executable is cleared first */
 	raddr assumed = *addr ? push_assumed(walk, options, stack, &frame) : 0;
-	if (assumed) {
+	if (assumed)
 		*addr = assumed;
-		return 1;
-	}
-	if (!vec_push(&stack->frames, frame))
+	else if (!vec_push(&stack->frames, frame))
 		return TACHY_ENOMEM;
+	walk->n_python += frame.flags.kind == RAW_PYTHON;
 	return *addr != 0;
 }
 

@@ -69,13 +69,19 @@ static inline void live_on(struct truth *t)
 		descend(t);
 }
 
-static inline const struct target_thread *shown(const struct truth *t)
+static inline const struct target_thread *shown_thread(const struct world *w,
+						       const struct py_thread *thread)
 {
-	const struct target *target = t->w.t.target;
+	const struct target *target = w->t.target;
 	for (size_t i = 0; i < target->threads.n; i++)
-		if (target->threads.at[i].addr == t->thread->addr)
+		if (target->threads.at[i].addr == thread->addr)
 			return &target->threads.at[i];
 	abort();
+}
+
+static inline const struct target_thread *shown(const struct truth *t)
+{
+	return shown_thread(&t->w, t->thread);
 }
 
 /* What was told, from the leaf down; markers of C code aside. */

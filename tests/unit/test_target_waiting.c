@@ -93,6 +93,35 @@ static void test_what_is_assumed(void **state)
 	for_versions(12, 15, lie_in_the_c_stack);
 }
 
+/* A leaf that is being popped is counted by the thread and is in no stack: nothing is proved by their number. */
+static void pop_the_leaf(struct world *w)
+{
+	struct py *py = &w->t.py;
+	py_thread_start(py, &w->other, 0);
+	call(w, &w->main, 0);
+	call(w, &w->other, 0);
+	py_call_from_c(py, &w->other, &w->f[1]);
+	call(w, &w->other, 2);
+	for (int i = 0; i < 3; i++) {
+		take_gil(w, &w->main);
+		ticks(w, 1);
+	}
+	assert_true(shown_thread(w, &w->other)->fresh.counted);
+	py_set64(py, py_leaf(&w->other), py->l->frame.code, 0);
+	take_gil(w, &w->main);
+	assert_int_equal(fake_target_tick(&w->t, MS, true, true), 0);
+	assert_false(shown_thread(w, &w->other)->fresh.counted);
+	flush(w);
+	check_total(w, ANY, "f0;f1;f2", 3);
+	check_total(w, ANY, "f0;f1", 1);
+}
+
+static void test_popped_leaf(void **state)
+{
+	(void)state;
+	for_versions(12, 15, pop_the_leaf);
+}
+
 /* The holder moves while it is read: nothing of it is assumed. */
 static void read_the_holder(struct world *w)
 {
@@ -255,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_programs),
 		cmocka_unit_test(test_what_is_assumed),
+		cmocka_unit_test(test_popped_leaf),
 		cmocka_unit_test(test_holder_is_read),
 		cmocka_unit_test(test_caller_replaced),
 		cmocka_unit_test(test_mixed_threads),

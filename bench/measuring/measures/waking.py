@@ -29,7 +29,7 @@ HOW = ("300 threads that wake every 5 ms beside a main thread that counts its wo
 
 
 def c12(bench):
-    turns, run_s = bench.choose((50, 12), (8, 4))
+    turns, run_s = bench.choose((30, 12), (8, 4))
     report = Report("300 threads that wake", HOW.format(turn=TURN_S, turns=turns, more=MORE * RATE, times=MORE))
     for python in bench.wanted(report, 9, 12, 13, 15):
         bench.say(f"c12: {python}")
