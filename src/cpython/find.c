@@ -220,6 +220,7 @@ static enum doubt doubt_of(const struct search *search, int code, bool micro_kno
 	return strange ? DOUBT_STRANGE : DOUBT_NONE;
 }
 
+/* One search. */
 static int find_once(pid_t pid, struct mem *mem, struct runtime *ret_runtime, enum doubt *ret_doubt,
 		     struct tachy_error *err)
 {

@@ -246,18 +246,20 @@ static size_t find_known(const struct walk *walk, const struct frame_walk_option
 static raddr push_assumed(const struct walk *walk, const struct frame_walk_options *options,
 			  struct raw_stack *stack, struct raw_frame *frame)
 {
-	size_t k = find_known(walk, options, frame);
-	const struct raw_frame *below = options->known + k;
-	bool entry = k > 0 && below[-1].flags.kind == RAW_ENTRY;
-	if (!k || (entry && k < 2))
+	size_t k = options->n_known ? find_known(walk, options, frame) : 0;
+	if (!k)
 		return 0;
-	const struct raw_frame *caller = entry ? below - 2 : below - 1;
+	const struct raw_frame *below = &options->known[k - 1];
+	bool entry = below->flags.kind == RAW_ENTRY;
+	if (entry && k < 2)
+		return 0;
+	const struct raw_frame *caller = entry ? below - 1 : below;
 	if (caller->flags.kind != RAW_PYTHON || !vec_reserve(&stack->frames, stack->frames.n + 2))
 		return 0;
 	frame->flags.from_c = true;
 	(void)vec_push(&stack->frames, *frame);
 	if (entry)
-		(void)vec_push(&stack->frames, below[-1]);
+		(void)vec_push(&stack->frames, *below);
 	stack->assumed = true;
 	return caller->addr;
 }

@@ -258,10 +258,10 @@ static size_t segment_of(size_t i, size_t first)
 	return i < first ? i + 1 : i;
 }
 
-/* One segment per range and tail, for each copy. Their number in one copy. */
-static size_t list_segments(struct mem_view *view, size_t copies)
+/* One segment per range and tail, for each copy; range `first` before all. Their number in one copy. */
+static size_t list_segments(struct mem_view *view, size_t copies, size_t first)
 {
-	size_t n = view->n_planned, n_all = n + view->n_tails, first = find_first(view);
+	size_t n = view->n_planned, n_all = n + view->n_tails;
 	uint8_t *tails = view->planned_bytes.at + view->n_planned_bytes;
 	view->tail_bytes = tails;
 	for (size_t copy = 0; copy < copies; copy++) {
@@ -298,7 +298,7 @@ static int read_plan(struct mem_view *view)
 		return 0;
 	view->reading++;
 	size_t n = view->n_planned, copies = count_copies(view);
-	size_t n_all = list_segments(view, copies);
+	size_t first = find_first(view), n_all = list_segments(view, copies, first);
 	if (!n_all)
 		return 0;
 	int rc = mem_read_many(view->mem, view->segments.at, n_all * copies);
@@ -313,7 +313,6 @@ static int read_plan(struct mem_view *view)
 	}
 	for (size_t i = 0; i < view->n_tails; i++)
 		view->tail_done[i] = rc == 0 || view->segments.at[n + i].done;
-	size_t first = find_first(view);
 	for (size_t i = 0; i < n; i++) {
 		const struct mem_segment *segment = &view->segments.at[segment_of(i, first)];
 		bool done = rc == 0 || segment->done;
