@@ -56,7 +56,8 @@ def test_c04_lines_of_calls_over_several_lines(python, start):
         assert rows[0][0] == "<module>" and rows[0][2] == 15, stack
         assert rows[1][0] == "main" and 11 <= rows[1][2] <= 14, stack
         if len(rows) == 3:
-            assert rows[2][0] == "f" and 6 <= rows[2][2] <= 9, stack
+            # a call that has just begun is at the line of its def: once in some thousand samples on a busy machine
+            assert rows[2][0] == "f" and (rows[2][2] == 3 or 6 <= rows[2][2] <= 9), stack
             assert rows[1][2] == wanted, stack
             in_f += count
             in_sum += count * (rows[2][2] == 8)
