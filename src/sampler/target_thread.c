@@ -205,7 +205,9 @@ static size_t count_dead(struct target *target, struct target_thread *thread, bo
 	struct raw_frame *frames = thread->fresh.frames.at;
 	if (n_changed < n)
 		n = n_changed + 1;
-	for (size_t i = 1; i < n; i++) /* callers */
+	/* up to 3.13 a leaf saves its stack pointer at its end only, or for a callee that came or went */
+	bool tells = n && target->layout->minor < 14 && !frames[0].flags.running;
+	for (size_t i = tells ? 0 : 1; i < n; i++)
 		frames[i].leaving = is_leaving(target, &frames[i]);
 	return frame_count_dead(target->layout, &target->codes, &thread->fresh, n, strict);
 }

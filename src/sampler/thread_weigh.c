@@ -53,6 +53,19 @@ static bool begins(const struct raw_stack *stack)
 	       stack->frames.at[0].at <= FIRST_INSTRUCTIONS;
 }
 
+/* A leaf that has saved its stack pointer at its return is over, and lies there until its place becomes another
+ * frame's: with a caller from after it and a leaf's address from later still it makes a stack that never was. Only
+ * what is called from a return, such as a trace function in C, lets it stand there for two readings. */
+static bool is_over(const struct raw_stack *stack)
+{
+	return stack->frames.n && stack->frames.at[0].leaving;
+}
+
+static bool doubts_leaf(const struct raw_stack *stack)
+{
+	return begins(stack) || is_over(stack);
+}
+
 /* Of the `n` frames on the leaf's side, how many nobody witnessed. */
 static size_t count_new(struct target *target, struct target_thread *thread, size_t n)
 {
@@ -71,10 +84,10 @@ size_t thread_count_apart(struct target *target, struct target_thread *thread,
 		return weigh_places(target, thread);
 	if (!is_holder(thread, interp)) {
 		size_t n = joint_count_apart(target->layout, stack);
-		return count_new(target, thread, n ? n : begins(stack));
+		return count_new(target, thread, n ? n : doubts_leaf(stack));
 	}
 	size_t n = joint_weigh(&target->joint, target->layout, &target->view, state, stack);
-	return n ? n : count_new(target, thread, begins(stack));
+	return n ? n : count_new(target, thread, doubts_leaf(stack));
 }
 
 bool thread_is_own(const struct target_thread *thread)

@@ -305,6 +305,46 @@ static void caller_has_returned(struct world *w)
 	check_total(w, ANY, "f0", 1);
 }
 
+/* f0;f1, whose f1 has returned and lies there still, while the thread's leaf is where it lies once more. */
+static void leaf_that_is_over(struct world *w)
+{
+	call(w, &w->main, 1);
+	return_f1(w, py_leaf(&w->main));
+	py_set_running(&w->t.py, py_leaf(&w->main), false);
+}
+
+static void leaf_is_over(struct world *w)
+{
+	ticks(w, 1); /* no leaf at all yet */
+	call(w, &w->main, 0);
+	leaf_that_is_over(w);
+	for (int i = 0; i < 3;
+	     i++) /* it stays, as one does that a trace function in C is told of */
+		assert_int_equal(fake_target_tick(&w->t, MS, true, true), 0);
+	flush(w);
+	check_total(w, ANY, "f0;f1", 3);
+	for (int i = 0; i < 2; i++) {
+		py_return(&w->t.py, &w->main);
+		call(w, &w->main, 2);
+		ticks(w, 1);
+		py_return(&w->t.py, &w->main);
+		leaf_that_is_over(w);
+		w->t.target->joint.solid = i; /* no other look */
+		assert_int_equal(fake_target_read(&w->t, true, true), 0);
+		assert_int_equal(w->t.target->joint.doubted, !i);
+	}
+	assert_int_equal(target_commit(w->t.target, w->t.now_ns + MS, MS), 0);
+	flush(w);
+	check_total(w, ANY, "f0;f1", 3);
+	check_total(w, ANY, "f0", 1);
+}
+
+static void test_leaf_that_is_over(void **state)
+{
+	(void)state;
+	for_versions(11, 13, leaf_is_over);
+}
+
 /* A profile function of the return is called from C, and stands on a frame that returns. */
 static void returns_into_a_profiler(struct world *w)
 {
@@ -503,6 +543,7 @@ int main(void)
 		cmocka_unit_test(test_torn_thread),
 		cmocka_unit_test(test_unborn_thread),
 		cmocka_unit_test(test_salvage),
+		cmocka_unit_test(test_leaf_that_is_over),
 		cmocka_unit_test(test_caller_has_returned),
 		cmocka_unit_test(test_chunk_read_late),
 		cmocka_unit_test(test_nothing_to_salvage),
