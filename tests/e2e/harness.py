@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
@@ -255,6 +256,41 @@ def parts(frame):
     """(function, file, line) of a collapsed frame; markers have no file."""
     match = FRAME.fullmatch(frame)
     return (match.group(1), match.group(2), int(match.group(3))) if match else (frame, "", 0)
+
+
+class NotQuiet(AssertionError):
+    """A test that a quiet machine would have passed. conftest.py gives it two more tries."""
+
+
+def quiet(holds, told=None):
+    """Asserts what depends on how busy the machine is, such as shares of time. Never use it for what must always be
+    true, such as that a stack is possible, or none lost."""
+    if not holds:
+        raise NotQuiet(repr(told))
+
+
+@contextlib.contextmanager
+def asleep():
+    """A list that has, after the block, how many of a thousand wake-ups a second came too late by themselves."""
+    late, over = [0], threading.Event()
+
+    def sleep():
+        began = time.monotonic()
+        due = 0
+        while not over.is_set():
+            now = time.monotonic()
+            met = max(due + 1, int((now - began) * 1000) + 1)
+            late[0] += met - due - 1
+            due = met
+            time.sleep(max(0, began + due / 1000 - now))
+
+    thread = threading.Thread(target=sleep)
+    thread.start()
+    try:
+        yield late
+    finally:
+        over.set()
+        thread.join()
 
 
 def profile(*args, **more):

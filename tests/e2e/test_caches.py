@@ -138,7 +138,7 @@ def faults_of(target, program, mode, wrong_max, lost_max):
     lost = stats["samples_lost"] + total([one for one in stacks if is_cut(one[0])])
     if lost > lost_max * stats["samples_attempted"]:
         faults.append((mode, "lost", lost, stats["lost_by_reason"], stats["samples_attempted"]))
-    assert total(stacks) > 300, result
+    assert total(stacks) > 60, result
     deepest = max(len(names_after(stack, "main")) for stack, _ in stacks)
     # code that lives for some forty microseconds is hardly ever had whole by a copy: its callers are shown then
     wanted = {"recursion": 20, "threads": 0, "exec": 0 if mode == "parallel" else 2}

@@ -49,7 +49,7 @@ def test_says_what_was_sampled(python, start, tmp_path):
     told = payload(out)
     assert told["schema"] == "tachyscope-heatmap/1" and told["run"]["processes"][0]["pid"] == target.pid, result
     n = told["run"]["n_samples"]
-    assert n == told["views"][0]["n_samples"] > 100
+    assert n == told["views"][0]["n_samples"] > 20
     # own times of files are the whole, whatever markers there were; no total is more than all
     files = heat_of(told, 0, "files")
     assert sum(own for own, _ in files.values()) == n
@@ -141,7 +141,7 @@ def test_agrees_with_collapsed(start, debian, tmp_path):
         totals.update({place: count for place in set(places)})
         n += count
     told = payload(out)
-    assert n == told["run"]["n_samples"] > 500 and told["replayed"]
+    assert n == told["run"]["n_samples"] > 100 and told["replayed"]
     heat = heat_of(told, 0, "lines")
     seen = {(told["files"][told["lines"][2 * i]][0], told["lines"][2 * i + 1]): heat[i] for i in heat}
     wanted = {place: (own[place], totals[place]) for place in totals if place[0]}

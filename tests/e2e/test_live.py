@@ -455,7 +455,7 @@ def test_drawing_does_not_make_ticks_late(start, debian, screen, tmp_path):
     def late(stats):
         with open(stats, encoding="utf-8") as file:
             told = json.load(file)
-        assert told["samples_captured"] > 500, told
+        assert told["samples_captured"] > 100, told
         return told["samples_late"] / told["samples_captured"]
 
     for attempt in range(3):
